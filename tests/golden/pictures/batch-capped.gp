@@ -108,7 +108,7 @@ set terminal pngcairo size 1600, 776 font 'DejaVu Sans,13' noenhanced background
 set output 'picture.png'
 set multiplot
 set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96482 center font ',17'
-set label 2 'Use batch 4 in fp32: 41 ± 16 samples/s in 177 MiB (44 % of the cap, safe); medians of batches from 2 on are within 18 % of the best' at screen 0.50000, 0.92693 center font ',15'
+set label 2 'Cannot tell which batch from 2 on is best: the machine was busy; batch 16 was fastest in fp32, 57 (28 to 115) samples/s' at screen 0.50000, 0.92693 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89175 center textcolor rgb '#555555' font ',13'
 set label 4 'Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at 4 of 5 points; 2 points (train/fp32/batch:32, train/fp32/batch:64) were left out [larger' at screen 0.01875, 0.05683 left textcolor rgb '#444444' font ',13'
 set label 5 '--time-budget]. Other processes used the CPU during all 5 points [idle machine].' at screen 0.01875, 0.02977 left textcolor rgb '#444444' font ',13'
@@ -171,7 +171,7 @@ set terminal svg size 1600, 797 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96412 center font ',20'
-set label 2 'Use batch 4 in fp32: 41 ± 16 samples/s in 177 MiB (44 % of the cap, safe); medians of batches from 2 on are within 18 % of the best' at screen 0.50000, 0.92547 center font ',18'
+set label 2 'Cannot tell which batch from 2 on is best: the machine was busy; batch 16 was fastest in fp32, 57 (28 to 115) samples/s' at screen 0.50000, 0.92547 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88959 center textcolor rgb '#555555' font ',16'
 set label 4 'Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at 4 of 5 points; 2 points (train/fp32/batch:32, train/fp32/batch:64) were left out [larger' at screen 0.01875, 0.05797 left textcolor rgb '#444444' font ',16'
 set label 5 '--time-budget]. Other processes used the CPU during all 5 points [idle machine].' at screen 0.01875, 0.03036 left textcolor rgb '#444444' font ',16'

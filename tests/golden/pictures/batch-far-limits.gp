@@ -54,7 +54,7 @@ set terminal pngcairo size 1600, 713 font 'DejaVu Sans,13' noenhanced background
 set output 'picture.png'
 set multiplot
 set label 1 'batch: resnet18 inference on AMD EPYC' at screen 0.50000, 0.96171 center font ',17'
-set label 2 'Use batch 16 in fp32: 401 ± 40 samples/s in 53.6 MiB; medians of batches from 2 on are within 32 % of the best' at screen 0.50000, 0.92048 center font ',15'
+set label 2 'Use batch 16 in fp32: 400 (360 to 440) samples/s in 53.6 MiB; batches from 2 on differ by 32 % at most, within noise' at screen 0.50000, 0.92048 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:25' at screen 0.50000, 0.88219 center textcolor rgb '#555555' font ',13'
 set label 4 'Warning: 95 % intervals wider than ±10 % at all 5 points [larger --time-budget]. Other processes used the CPU during all 5 points [idle machine].' at screen 0.01875, 0.03240 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
@@ -103,7 +103,7 @@ set terminal svg size 1600, 731 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'batch: resnet18 inference on AMD EPYC' at screen 0.50000, 0.96088 center font ',20'
-set label 2 'Use batch 16 in fp32: 401 ± 40 samples/s in 53.6 MiB; medians of batches from 2 on are within 32 % of the best' at screen 0.50000, 0.91874 center font ',18'
+set label 2 'Use batch 16 in fp32: 400 (360 to 440) samples/s in 53.6 MiB; batches from 2 on differ by 32 % at most, within noise' at screen 0.50000, 0.91874 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:25' at screen 0.50000, 0.87962 center textcolor rgb '#555555' font ',16'
 set label 4 'Warning: 95 % intervals wider than ±10 % at all 5 points [larger --time-budget]. Other processes used the CPU during all 5 points [idle machine].' at screen 0.01875, 0.03311 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563

@@ -63,7 +63,7 @@ set terminal pngcairo size 1600, 755 font 'DejaVu Sans,13' noenhanced background
 set output 'picture.png'
 set multiplot
 set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96384 center font ',17'
-set label 2 'Use batch 4 in fp32: 48.5 ± ? samples/s in 177 MiB; noise hides where throughput saturates' at screen 0.50000, 0.92490 center font ',15'
+set label 2 'Cannot tell which batch is best: the machine was busy; batch 4 was fastest in fp32, 48.5 ± ? samples/s' at screen 0.50000, 0.92490 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88874 center textcolor rgb '#555555' font ',13'
 set label 4 'Warning: fewer than 3 rounds at all 3 points [larger --time-budget]. Other processes used the CPU during all 3 points [idle machine].' at screen 0.01875, 0.03060 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
@@ -117,7 +117,7 @@ set terminal svg size 1600, 753 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96202 center font ',20'
-set label 2 'Use batch 4 in fp32: 48.5 ± ? samples/s in 177 MiB; noise hides where throughput saturates' at screen 0.50000, 0.92112 center font ',18'
+set label 2 'Cannot tell which batch is best: the machine was busy; batch 4 was fastest in fp32, 48.5 ± ? samples/s' at screen 0.50000, 0.92112 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88313 center textcolor rgb '#555555' font ',16'
 set label 4 'Warning: fewer than 3 rounds at all 3 points [larger --time-budget]. Other processes used the CPU during all 3 points [idle machine].' at screen 0.01875, 0.03214 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563

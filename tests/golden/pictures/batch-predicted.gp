@@ -315,7 +315,7 @@ set terminal pngcairo size 1600, 767 font 'DejaVu Sans,13' noenhanced background
 set output 'picture.png'
 set multiplot
 set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96441 center font ',17'
-set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92608 center font ',15'
+set label 2 'Predicted: use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches bring 3.2 % at most' at screen 0.50000, 0.92608 center font ',15'
 set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.89048 center textcolor rgb '#555555' font ',13'
 set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.08488 left textcolor rgb '#444444' font ',13'
 set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.05750 left textcolor rgb '#444444' font ',13'
@@ -356,7 +356,7 @@ set bmargin at screen 0.33233
 set tmargin at screen 0.72347
 set label 31 'Memory, fp32' at screen 0.50000, 0.82203 center font ',13'
 set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.79465 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.76864 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 167 by the line. ✕: no value.' at screen 0.50000, 0.76864 center textcolor rgb '#555555' font ',11'
 set label 40 '1.12' at first 0.055556, 0.055821 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '1.2' at first 0.16667, 0.060212 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '1.38' at first 0.27778, 0.068993 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -395,7 +395,7 @@ set bmargin at screen 0.33233
 set tmargin at screen 0.72347
 set label 31 'Memory, fp16' at screen 0.83333, 0.82203 center font ',13'
 set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.79465 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.76864 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 324 by the line. ✕: no value.' at screen 0.83333, 0.76864 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.05, '4' 0.25, '16' 0.45, '64' 0.65, '256' 0.85) scale 0 nomirror norotate font ',11'
 set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -417,7 +417,7 @@ set terminal svg size 1600, 789 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96375 center font ',20'
-set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92471 center font ',18'
+set label 2 'Predicted: use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches bring 3.2 % at most' at screen 0.50000, 0.92471 center font ',18'
 set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.88847 center textcolor rgb '#555555' font ',16'
 set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.08644 left textcolor rgb '#444444' font ',16'
 set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.05856 left textcolor rgb '#444444' font ',16'
@@ -458,7 +458,7 @@ set bmargin at screen 0.33815
 set tmargin at screen 0.71838
 set label 31 'Memory, fp32' at screen 0.50000, 0.81876 center font ',16'
 set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.79087 center textcolor rgb '#555555' font ',14'
-set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.76439 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 167 by the line. ✕: no value.' at screen 0.50000, 0.76439 center textcolor rgb '#555555' font ',14'
 set label 40 '1.12' at first 0.055556, 0.055821 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '1.2' at first 0.16667, 0.060212 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 42 '1.38' at first 0.27778, 0.068993 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
@@ -497,7 +497,7 @@ set bmargin at screen 0.33815
 set tmargin at screen 0.71838
 set label 31 'Memory, fp16' at screen 0.83333, 0.81876 center font ',16'
 set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.79087 center textcolor rgb '#555555' font ',14'
-set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.76439 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 324 by the line. ✕: no value.' at screen 0.83333, 0.76439 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.05, '4' 0.25, '16' 0.45, '64' 0.65, '256' 0.85) scale 0 nomirror norotate font ',14'
 set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

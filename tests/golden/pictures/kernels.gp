@@ -39,25 +39,26 @@ $d4 << EOD
 0.65723 0.7714
 0.81447 0.81807
 EOD
-set terminal pngcairo size 1600, 671 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 698 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.95931 center font ',17'
-set label 2 'fp32 arithmetic peaks at 153 ± 16 GFLOP/s (gemm/forward/fp32/hot/inner:512/columns:512/batch:512; 6 others may be as fast)' at screen 0.50000, 0.91550 center font ',15'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87481 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points [larger --time-budget]. Other processes used the CPU during all 10 points [idle machine].' at screen 0.01875, 0.03443 left textcolor rgb '#444444' font ',13'
+set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.96089 center font ',17'
+set label 2 'fp32 arithmetic peaks at 153 (136 to 161) GFLOP/s, pooled over 7 points within noise (best:' at screen 0.50000, 0.91877 center font ',15'
+set label 3 'gemm/forward/fp32/hot/inner:512/columns:512/batch:512)' at screen 0.50000, 0.87966 center font ',15'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.84054 center textcolor rgb '#555555' font ',13'
+set label 5 'Warning: 95 % intervals wider than ±10 % at all 10 points [larger --time-budget]. Other processes used the CPU during all 10 points [idle machine].' at screen 0.01875, 0.03309 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06656
 set rmargin at screen 0.98438
-set bmargin at screen 0.22340
-set tmargin at screen 0.71520
-set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.79657 center font ',13'
-set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.76528 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.21433
+set tmargin at screen 0.68711
+set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.76533 center font ',13'
+set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.73524 center textcolor rgb '#555555' font ',11'
 set xtics ('10' 0.013662, '20' 0.17089, '50' 0.37875, '100' 0.53598, '200' 0.69321, '500' 0.90106) scale 0.6 nomirror norotate font ',11'
 set ytics ('20 G' 0.044499, '50 G' 0.3956, '100 G' 0.6612, '200 G' 0.9268) scale 0.6 nomirror font ',11'
 set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
 unset key
-set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
+set key at screen 0.01875, 0.12106 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
@@ -70,25 +71,26 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 687 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 715 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.95837 center font ',20'
-set label 2 'fp32 arithmetic peaks at 153 ± 16 GFLOP/s (gemm/forward/fp32/hot/inner:512/columns:512/batch:512; 6 others may be as fast)' at screen 0.50000, 0.91354 center font ',18'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87191 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points [larger --time-budget]. Other processes used the CPU during all 10 points [idle machine].' at screen 0.01875, 0.03523 left textcolor rgb '#444444' font ',16'
+set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.96000 center font ',20'
+set label 2 'fp32 arithmetic peaks at 153 (136 to 161) GFLOP/s, pooled over 7 points within noise (best:' at screen 0.50000, 0.91692 center font ',18'
+set label 3 'gemm/forward/fp32/hot/inner:512/columns:512/batch:512)' at screen 0.50000, 0.87692 center font ',18'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.83692 center textcolor rgb '#555555' font ',16'
+set label 5 'Warning: 95 % intervals wider than ±10 % at all 10 points [larger --time-budget]. Other processes used the CPU during all 10 points [idle machine].' at screen 0.01875, 0.03385 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.22824
-set tmargin at screen 0.70859
-set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.79185 center font ',16'
-set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.75983 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.21846
+set tmargin at screen 0.68000
+set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.76000 center font ',16'
+set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.72923 center textcolor rgb '#555555' font ',14'
 set xtics ('10' 0.013662, '20' 0.17089, '50' 0.37875, '100' 0.53598, '200' 0.69321, '500' 0.90106) scale 0.6 nomirror norotate font ',14'
 set ytics ('20 G' 0.044499, '50 G' 0.3956, '100 G' 0.6612, '200 G' 0.9268) scale 0.6 nomirror font ',14'
 set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
 unset key
-set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
+set key at screen 0.01875, 0.12308 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \

@@ -37,8 +37,8 @@ set terminal pngcairo size 1600, 698 font 'DejaVu Sans,13' noenhanced background
 set output 'picture.png'
 set multiplot
 set label 1 'Predicted, transfer: resnet18 training on Tesla T4' at screen 0.50000, 0.96089 center font ',17'
-set label 2 'Predicted: Moving a batch of 64 (36.8 MiB) takes at least 2.45 ms, 1.3 % of a step of 196 ms (125 ms to 307 ms);' at screen 0.50000, 0.91877 center font ',15'
-set label 3 'overlapped with the step it may cost nothing' at screen 0.50000, 0.87966 center font ',15'
+set label 2 'Predicted: moving a batch of 64 (36.8 MiB) takes at least 2.45 ms, 1.3 % of a step of 196 ms (125 ms to 307 ms);' at screen 0.50000, 0.91877 center font ',15'
+set label 3 'overlapped it may cost nothing' at screen 0.50000, 0.87966 center font ',15'
 set label 4 'predicted for pytorch · 2026-11-30 09:44' at screen 0.50000, 0.84054 center textcolor rgb '#555555' font ',13'
 set label 5 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.03309 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.07238
@@ -67,8 +67,8 @@ set terminal svg size 1600, 715 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'Predicted, transfer: resnet18 training on Tesla T4' at screen 0.50000, 0.96000 center font ',20'
-set label 2 'Predicted: Moving a batch of 64 (36.8 MiB) takes at least 2.45 ms, 1.3 % of a step of 196 ms (125 ms to 307 ms);' at screen 0.50000, 0.91692 center font ',18'
-set label 3 'overlapped with the step it may cost nothing' at screen 0.50000, 0.87692 center font ',18'
+set label 2 'Predicted: moving a batch of 64 (36.8 MiB) takes at least 2.45 ms, 1.3 % of a step of 196 ms (125 ms to 307 ms);' at screen 0.50000, 0.91692 center font ',18'
+set label 3 'overlapped it may cost nothing' at screen 0.50000, 0.87692 center font ',18'
 set label 4 'predicted for pytorch · 2026-11-30 09:44' at screen 0.50000, 0.83692 center textcolor rgb '#555555' font ',16'
 set label 5 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.03385 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.07125
