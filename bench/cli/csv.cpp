@@ -1,8 +1,13 @@
 #include "bench/cli/csv.h"
 
 #include <algorithm>
-#include <cstdint>
+#include <array>
+#include <functional>
 #include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,19 +23,28 @@ namespace {
 
 using Fields = Cells;
 
-// Behind the parameters.
-Fields figure_fields(const Point& point) {
-  const std::string flags = fmt::format("{}", fmt::join(point.validity.flags, ";"));
-  if (!point.is_timed()) {
-    return {"", "", "", "", "", "", point.peak() > 0 ? Cell(point.peak()) : Cell(), flags, ""};
+// Behind the parameters, in this order; a line leaves out what it does not have.
+constexpr std::array<std::string_view, 9> kFigureColumns{"items_per_s", "items_per_s_low", "items_per_s_high",
+                                                         "step_ns",     "step_ns_low",     "step_ns_high",
+                                                         "peak_bytes",  "flags",           "reason"};
+using Figures = std::map<std::string, Cell, std::less<>>;  // by column
+
+void add_estimate(Figures& figures, const std::string& column, const Estimate& estimate) {
+  figures[column] = csv_number(estimate.value);
+  figures[column + "_low"] = csv_low(estimate.ci95);
+  figures[column + "_high"] = csv_high(estimate.ci95);
+}
+
+Figures figures_of(const Point& point) {
+  Figures figures{{"flags", fmt::format("{}", fmt::join(point.validity.flags, ";"))}};
+  if (point.is_timed()) {
+    add_estimate(figures, "items_per_s", point.items_per_s());
+    add_estimate(figures, "step_ns", point.step_ns());
   }
-  Fields fields;
-  for (const Estimate& estimate : {point.items_per_s(), point.step_ns()}) {
-    fields.insert(fields.end(),
-                  {csv_number(estimate.value), csv_low(estimate.ci95), csv_high(estimate.ci95)});
+  if (point.is_timed() || point.peak() > 0) {
+    figures["peak_bytes"] = point.peak();
   }
-  fields.insert(fields.end(), {point.peak(), flags, ""});
-  return fields;
+  return figures;
 }
 
 class CsvRows {
@@ -40,13 +54,12 @@ class CsvRows {
     Fields header = before;
     header.insert(header.end(), {"name", "status"});
     header.insert(header.end(), parameters_.begin(), parameters_.end());
-    header.insert(header.end(), {"items_per_s", "items_per_s_low", "items_per_s_high", "step_ns",
-                                 "step_ns_low", "step_ns_high", "peak_bytes", "flags", "reason"});
+    header.insert(header.end(), kFigureColumns.begin(), kFigureColumns.end());
     rows_.push_back(std::move(header));
   }
 
   void add(const Fields& before, const std::string& name, const std::string& status, const Json& params,
-           Fields others) {
+           const Figures& figures) {
     Fields row = before;
     row.insert(row.end(), {name, status});
     for (const std::string& parameter : parameters_) {
@@ -55,7 +68,10 @@ class CsvRows {
                        : value->is_string()  ? value->get<std::string>()
                                              : value->dump());
     }
-    std::ranges::move(others, std::back_inserter(row));
+    for (const std::string_view column : kFigureColumns) {
+      const auto figure = figures.find(column);
+      row.push_back(figure == figures.end() ? Cell() : figure->second);
+    }
     rows_.push_back(std::move(row));
   }
 
@@ -101,13 +117,12 @@ std::optional<Interval> simulated_interval(const Json& point) {
 
 void add_simulated(CsvRows& rows, const Fields& before, const ResultDocument& document) {
   for (const Json& point : simulated_points(document)) {
-    const double per_s = point["images_per_s"];
-    const std::optional<Interval> interval = simulated_interval(point);
+    Figures figures;
+    add_estimate(figures, "items_per_s", {.value = point["images_per_s"], .ci95 = simulated_interval(point)});
     rows.add(before,
              fmt::format("{}/{}/workers:{}", document.sweep.name, document.sweep.workload,
                          whole_member(point, "workers")),
-             "simulated", simulated_params(point),
-             {csv_number(per_s), csv_low(interval), csv_high(interval), "", "", "", "", "", ""});
+             "simulated", simulated_params(point), figures);
   }
 }
 
@@ -129,10 +144,10 @@ std::vector<std::string> parameters_of(const std::vector<const ResultDocument*>&
 
 void add_points(CsvRows& rows, const Fields& before, const ResultDocument& document) {
   for (const Point& point : document.points) {
-    rows.add(before, point.name, std::string(name_of(point.origin)), point.params, figure_fields(point));
+    rows.add(before, point.name, std::string(name_of(point.origin)), point.params, figures_of(point));
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    rows.add(before, point.name, point.status, point.params, {"", "", "", "", "", "", "", "", point.reason});
+    rows.add(before, point.name, point.status, point.params, {{"reason", point.reason}});
   }
   add_simulated(rows, before, document);
 }
