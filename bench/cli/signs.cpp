@@ -21,7 +21,9 @@ struct Sign {
 
 constexpr std::array<Sign, 18> kSigns{{
     {"171 ± 2",
-     "the median, and its 95 % interval: repeated runs of this hour give a value within it 19 times of 20"},
+     "the median, and how well this run knows it (95 %); another run differs by more, as the machine does: "
+     "see "
+     "bench compare"},
     {"171 (150–195)",
      "the same where the interval reaches further on one side; of a predicted value its 80 % interval"},
     {"± ?", "the interval is not known: too few rounds or runs"},

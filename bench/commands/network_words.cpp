@@ -135,11 +135,13 @@ std::string folded_norms_in_words(const ConfiguredWorkload& workload, const std:
                                   const Device& device) {
   const std::optional<NetworkTerms> terms =
       mode == "train" ? workload.eager_terms({}) : std::optional<NetworkTerms>();
-  if (!terms || !terms->may_lack_norms) {
+  if (!terms || (!terms->may_lack_norms && !terms->norms_put_back)) {
     return "";
   }
   return fmt::format(
-      "The file has no batch norms, which its exporter may have folded; {}.",
+      "{}; {}.",
+      terms->norms_put_back ? "The file's exporter folded batch norms into its convolutions"
+                            : "The file has no batch norms, which its exporter may have folded",
       device.model() != nullptr
           ? "memory is planned with them, since training needs them"
           : "training with them takes more memory than this plan: export with TrainingMode.PRESERVE");

@@ -28,6 +28,26 @@ void take_step(CurvePoint& point, const CardsStep& step) {
   point.cards = step;
 }
 
+// PyTorch's DistributedDataParallel copies gradients into buckets, which stay, unless it was given
+// gradient_as_bucket_view=True: in an interval's upper end, and in the likely memory.
+void add_buckets(CurvePoint& point, std::int64_t buckets) {
+  point.memory.at_peak[MemoryCategory::other] += buckets;
+  point.memory.peak += buckets;
+  point.memory.peak80.high += static_cast<double>(buckets);
+  point.bytes += buckets;
+}
+
+// As many samples fewer as the buckets take the memory of; what hardly runs stays.
+void leave_room(LargestBatch& limits, const CurvePoint& point, std::int64_t buckets) {
+  const MemoryByCategory& memory = point.memory.at_peak;
+  const std::int64_t samples = memory[MemoryCategory::input] + memory[MemoryCategory::activations];
+  if (samples > 0) {
+    const std::int64_t fewer = (buckets * point.batch + samples - 1) / samples;
+    limits.safe = std::max<std::int64_t>(0, limits.safe - fewer);
+    limits.likely = std::max<std::int64_t>(0, limits.likely - fewer);
+  }
+}
+
 void take_bound(CurvePoint& point) {
   point.per_s = point.cards->per_s().value;
   point.interval.reset();
@@ -52,6 +72,14 @@ EvaluatedDevice several_cards(const EvaluatedDevice& one, std::int64_t cards, co
             fmt::format("--cards: {} has no times of its gradients at batch {}; measure it again "
                         "with this version, in training",
                         quote(one.label), point.batch));
+      }
+      if (point.framework == name_of(Framework::pytorch)) {
+        const std::int64_t buckets = point.memory.at_peak[MemoryCategory::gradients];
+        if (&point == &curve.points.back()) {
+          leave_room(curve.limits, point, buckets);
+          curve.largest = curve.limits.safe > 0 ? std::optional(curve.limits.safe) : std::nullopt;
+        }
+        add_buckets(point, buckets);
       }
       take_step(point, cards_step(point, curve.dtype, one.is_cpu, cards, link, catalogue, losses));
     }

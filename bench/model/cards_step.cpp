@@ -67,6 +67,7 @@ CardsStep step_of_one(const CurvePoint& one, const std::string& dtype, bool on_c
       .accumulate = one.accumulate,
       .peak = one.memory.peak,
       .memory = one.memory.at_peak,
+      .peak80 = one.memory.peak80,
       .bucket = link.bucket,
       .largest_part = parts.empty() ? 0 : std::ranges::max(parts, {}, &GradientTimeline::Part::bytes).bytes,
       .on_cpu = on_cpu};

@@ -33,6 +33,7 @@ struct CardsStep {
   ReplayedStep replay{};
   std::int64_t peak = 0;          // bytes of a card, tracked
   MemoryByCategory memory{};      // at the peak
+  Interval peak80{};              // empty where it was measured
   std::int64_t bucket = 0;        // bytes of gradients that are added up together, at least
   std::int64_t largest_part = 0;  // bytes of the timeline's
   bool on_cpu = false;            // where all-reduces do not overlap with the backward pass

@@ -98,15 +98,17 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
   const double norms = terms.may_lack_norms ? std::sqrt(1 + kNormsShare) : 1;
   time.scale(norms);
   const double gpu = time.total();
+  // The host launches the same operations in tf32 as in fp32.
+  const CoefficientSet& hosts = setting.dtype == Dtype::tf32 ? coefficients_.fp32 : set;
   const double host = framework_ == Framework::pytorch
-                          ? work.launches * evidence_.host_launch_s.value_or(set.host_launch_s) *
-                                (setting.train ? set.host_train : 1) * norms
+                          ? work.launches * evidence_.host_launch_s.value_or(hosts.host_launch_s) *
+                                (setting.train ? hosts.host_train : 1) * norms
                           : 0;
-  const double step = joined_time(gpu, host, set.overlap);
+  const double step = joined_time(gpu, host, hosts.overlap);
   if (!(step > 0)) {
     return {};
   }
-  const double host_share = std::pow(host / step, set.overlap);
+  const double host_share = std::pow(host / step, hosts.overlap);
   const double power = coefficients_.power_spread * time.power_share * (1 - host_share);
   const double further = kind.variance + ordered.variance + power * power;
   const double lacking = std::log(norms) / kNormal80;
@@ -119,18 +121,18 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
       other.bytes[i] += sign * static_cast<double>(setting.batch) * bytes[i];
     }
     const GpuTime form = ordered_time(*this, other, setting, kind.is_measured).time;
-    return joined_time(gpu * form.total() / fitted, host, set.overlap) / step;
+    return joined_time(gpu * form.total() / fitted, host, hosts.overlap) / step;
   };
   const double host_spread = evidence_.host_launch_s ? 0 : coefficients_.host_spread;
   const double host_deviation = host_spread * host_share;
   // How far the interval's ends lie from the step, as logarithms: a faster host leaves the GPU's time.
   const double host_width = std::exp(kNormal80 * host_spread);
-  const double below =
-      combined_deviation({kNormal80 * own, std::log(step / joined_time(gpu, host / host_width, set.overlap)),
-                          std::log(in_form(terms.spared, terms.spared_weights, -1))});
-  const double above =
-      combined_deviation({kNormal80 * own, std::log(joined_time(gpu, host * host_width, set.overlap) / step),
-                          std::log(in_form(terms.added, 0, 1))});
+  const double below = combined_deviation(
+      {kNormal80 * own, std::log(step / joined_time(gpu, host / host_width, hosts.overlap)),
+       std::log(in_form(terms.spared, terms.spared_weights, -1))});
+  const double above = combined_deviation(
+      {kNormal80 * own, std::log(joined_time(gpu, host * host_width, hosts.overlap) / step),
+       std::log(in_form(terms.added, 0, 1))});
   return {.step_ns = step * kNanoseconds,
           .interval80_ns = {.low = step * std::exp(-below) * kNanoseconds,
                             .high = step * std::exp(above) * kNanoseconds},

@@ -88,7 +88,10 @@ struct NetworkTerms {
   std::vector<std::string> unknown;  // their kinds
   bool has_other_loss = false;       // it answers with maps or boxes: no classes of an image or a token
   bool computes_again = false;       // values in the backward pass: no such step was measured
-  bool may_lack_norms = false;  // of a file, whose exporter may have folded batch norms into convolutions
+  // Of a file: its exporter folded batch norms into convolutions, which count here; or may have, and they do
+  // not.
+  bool norms_put_back = false;
+  bool may_lack_norms = false;
 };
 
 }  // namespace bench

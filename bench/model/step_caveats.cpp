@@ -100,6 +100,10 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
         "time "
         "and memory");
   }
+  if (terms.norms_put_back) {
+    caveats.emplace_back(
+        "with the batch norms that the file's exporter folded into its convolutions, as PyTorch runs them");
+  }
   if (terms.may_lack_norms) {
     caveats.emplace_back(
         fmt::format("the file has biased convolutions and no norms: PyTorch with the batch norms that its "

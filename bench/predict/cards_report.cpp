@@ -132,8 +132,15 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
       best.cards * best.batch, best.cards));
-  lines.push_back(fmt::format("A card holds {}, as one alone; --verbose plans what sharing out frees.",
-                              format_bytes(best.peak)));
+  lines.push_back(
+      best.peak80.high > 0
+          ? fmt::format(
+                "A card holds {} ({} to {}), with the copy of its gradients that DistributedDataParallel "
+                "exchanges; --verbose plans what sharing out frees.",
+                format_bytes(best.peak), format_bytes(std::llround(best.peak80.low)),
+                format_bytes(std::llround(best.peak80.high)))
+          : fmt::format("A card holds {}, as one alone; --verbose plans what sharing out frees.",
+                        format_bytes(best.peak)));
   return lines;
 }
 
@@ -237,6 +244,9 @@ void write_step(JsonWriter& io, const CardsStep& step, bool is_measured) {
   io("step_ns", step.quoted_ns());
   io("is_measured", is_measured);
   io("peak_bytes", step.peak);
+  if (step.peak80.high > 0) {
+    io("peak_bytes_interval80", step.peak80);
+  }
   io("samples_per_s", rate.value);
   if (step.at_least) {
     io("is_bound", true);
@@ -278,7 +288,8 @@ Page cards_page(const CardsPrediction& prediction, bool verbose) {
 std::string cards_csv(const CardsPrediction& prediction) {
   std::vector<Cells> rows{{"cards", "dtype", "batch", "step_ms", "step_ms_low", "step_ms_high",
                            "samples_per_s", "efficiency", "efficiency_low", "efficiency_high",
-                           "all_reduce_ms", "exposed_ms", "peak_bytes", "is_measured", "is_bound"}};
+                           "all_reduce_ms", "exposed_ms", "peak_bytes", "is_measured", "is_bound",
+                           "peak_bytes_low", "peak_bytes_high"}};
   const auto ms = [](double ns) { return csv_number(1e-6 * ns); };
   const auto share = [](double value) { return fmt::format("{:.4g}", value); };
   for (const CardsStep& step : prediction.steps) {
@@ -288,7 +299,9 @@ std::string cards_csv(const CardsPrediction& prediction) {
                     bound ? "" : ms(step.step80_ns.high), csv_number(step.per_s().value),
                     share(efficiency.value), bound ? "" : share(efficiency.low()), share(efficiency.high()),
                     ms(step.replay.all_reduce_ns), ms(step.exposed_ns()), step.peak,
-                    is_measured(prediction, step) ? "yes" : "no", bound ? "yes" : "no"});
+                    is_measured(prediction, step) ? "yes" : "no", bound ? "yes" : "no",
+                    step.peak80.high > 0 ? Cell(csv_number(step.peak80.low)) : Cell(""),
+                    step.peak80.high > 0 ? Cell(csv_number(step.peak80.high)) : Cell("")});
   }
   return csv_table(rows);
 }

@@ -337,8 +337,14 @@ NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
 }
 
 NetworkTerms eager_terms_of_file(const Graph& graph, const EagerSetting& setting) {
+  const FoldedNorms folded = folded_norms(graph);
+  if (folded == FoldedNorms::some) {  // PyTorch runs them
+    NetworkTerms terms = eager_terms(with_norms_unfolded(graph), setting);
+    terms.norms_put_back = true;
+    return terms;
+  }
   NetworkTerms terms = eager_terms(graph, setting);
-  terms.may_lack_norms = may_have_folded_norms(graph);
+  terms.may_lack_norms = folded == FoldedNorms::perhaps;
   if (!terms.may_lack_norms || !setting.train) {
     return terms;
   }

@@ -27,6 +27,8 @@ struct ConvOptions {
   std::int64_t groups = 1;
   bool bias = false;
   double gain = 1;  // the weights' deviation is that many times √(2 / inputs)
+  // Of a file: whether its exporter folded a batch norm into it; nullopt: nothing tells.
+  std::optional<bool> holds_norm{};
 };
 
 // Patches of the kernel's size, `stride` pixels apart; where no stride is given they touch and do not

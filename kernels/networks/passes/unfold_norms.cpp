@@ -6,22 +6,28 @@
 
 namespace bench::kernels {
 
-bool may_have_folded_norms(const Graph& graph) {
+FoldedNorms folded_norms(const Graph& graph) {
   std::size_t convolutions = 0;
   std::size_t biased = 0;
+  bool tells_of_none = false;
   for (const Node& node : graph.nodes()) {
-    if (options_of<BatchNormOptions>(node) != nullptr || options_of<LayerNormOptions>(node) != nullptr) {
-      return false;
-    }
+    tells_of_none = tells_of_none || options_of<BatchNormOptions>(node) != nullptr ||
+                    options_of<LayerNormOptions>(node) != nullptr;
     if (const auto* const convolution = options_of<ConvOptions>(node)) {
+      if (convolution->holds_norm.value_or(false)) {
+        return FoldedNorms::some;
+      }
+      tells_of_none = tells_of_none || convolution->holds_norm;
       ++convolutions;
       biased += convolution->bias ? 1 : 0;
     }
   }
-  return convolutions > 0 && 2 * biased >= convolutions;
+  return !tells_of_none && convolutions > 0 && 2 * biased >= convolutions ? FoldedNorms::perhaps
+                                                                          : FoldedNorms::none;
 }
 
 Graph with_norms_unfolded(const Graph& graph) {
+  const bool tells = folded_norms(graph) == FoldedNorms::some;
   Graph unfolded = graph.input_only();
   std::vector<Graph::Value> moved{0};
   for (std::size_t value = 1; value < graph.nodes().size(); ++value) {
@@ -33,13 +39,16 @@ Graph with_norms_unfolded(const Graph& graph) {
       node.shares = moved[*node.shares];
     }
     const auto* const convolution = options_of<ConvOptions>(node);
-    if (convolution == nullptr || !convolution->bias || !node.shape.is_maps() ||
-        node.shape.height() * node.shape.width() == 1) {
+    const bool holds_norm =
+        convolution != nullptr && convolution->bias && node.shape.is_maps() &&
+        (tells ? convolution->holds_norm.value_or(false) : node.shape.height() * node.shape.width() > 1);
+    if (!holds_norm) {
       moved.push_back(unfolded.append(std::move(node)));
       continue;
     }
     ConvOptions options = *convolution;
     options.bias = false;
+    options.holds_norm = false;
     const Graph::Value plain = unfolded.append(node.name, node.inputs, options);
     moved.push_back(unfolded.batch_norm(node.name + ".norm", plain));
   }

@@ -5,11 +5,16 @@
 
 namespace bench::kernels {
 
-// Whether an exporter may have folded batch norms into the convolutions: most have a bias, and nothing is
-// normalised.
-bool may_have_folded_norms(const Graph& graph);
+// Whether convolutions hold the batch norms of the network that was exported.
+enum class FoldedNorms {
+  none,
+  perhaps,  // most have a bias, and nothing is normalised
+  some,     // those that say so (ConvOptions::holds_norm)
+};
+FoldedNorms folded_norms(const Graph& graph);
 
-// Each convolution with a bias, but of single pixels, loses it and is followed by a batch norm.
+// Each convolution that says so loses its bias and is followed by a batch norm; where none does, each with a
+// bias, but of single pixels.
 Graph with_norms_unfolded(const Graph& graph);
 
 }  // namespace bench::kernels

@@ -108,7 +108,7 @@ std::string planned_by(Device& device) {
 MemoryPlan plan_for(const ConfiguredWorkload& workload, Device& device) {
   const auto* const network = dynamic_cast<const ConfiguredNetworkPoint*>(&workload);
   if (network == nullptr || !network->eager_setting({}).train || !network->point().is_file ||
-      network->point().stage || !may_have_folded_norms(network->point().graph)) {
+      network->point().stage || folded_norms(network->point().graph) == FoldedNorms::none) {
     return workload.plan(device);
   }
   NetworkPoint unfolded = network->point();

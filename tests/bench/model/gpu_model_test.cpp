@@ -92,10 +92,11 @@ TEST(GpuModel, Fp32IsNeverFasterThanTf32) {
       StepSetting setting = worked.setting;
       setting.dtype = Dtype::tf32;
       if (!model.unsupported(setting)) {
-        const double tf32 = model.step(worked.terms(), setting).gpu_ns;
+        const PredictedStep tf32 = model.step(worked.terms(), setting);
         setting.dtype = Dtype::fp32;
-        EXPECT_GE(model.step(worked.terms(), setting).gpu_ns, (1 - 1e-9) * tf32)
-            << gpu.id << ", " << worked.name;
+        const PredictedStep fp32 = model.step(worked.terms(), setting);
+        EXPECT_GE(fp32.gpu_ns, (1 - 1e-9) * tf32.gpu_ns) << gpu.id << ", " << worked.name;
+        EXPECT_GE(fp32.step_ns, (1 - 1e-9) * tf32.step_ns) << gpu.id << ", " << worked.name;
       }
     }
   }
@@ -176,6 +177,21 @@ TEST(GpuModel, FormsOfCodeWidenTheInterval) {
   EXPECT_LT(less.interval80_ns.low, 0.98 * one.interval80_ns.low);
   terms.added = terms.spared;
   EXPECT_GT(model_of("t4").step(terms, {}).interval80_ns.high, 1.02 * one.interval80_ns.high);
+}
+
+// Boxes of an image, times anchors, times the tensors that a detector's loss makes of them.
+TEST(GpuModel, TheLossOfADetectorWidensItsMemory) {
+  NetworkTerms terms = terms_of("resnet50, train, amp, nhwc");
+  terms.peak_bytes_per_sample = 2e8;
+  const StepSetting training{.dtype = Dtype::fp16, .train = true, .batch = 36};
+  const GpuModel t4 = model_of("t4");
+  const PredictedMemory classes = t4.memory(terms, training);
+  const LargestBatch batch = t4.largest_batch(terms, training);
+  terms.has_other_loss = true;
+  EXPECT_EQ(t4.memory(terms, training).peak, classes.peak);
+  EXPECT_EQ(t4.memory(terms, training).peak80.low, classes.peak80.low);
+  EXPECT_GT(t4.memory(terms, training).peak80.high, 1.3 * classes.peak80.high);
+  EXPECT_LT(t4.largest_batch(terms, training).safe, 0.75 * static_cast<double>(batch.safe));
 }
 
 TEST(GpuModel, NothingTakesNoTime) {

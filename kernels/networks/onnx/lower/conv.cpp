@@ -1,5 +1,6 @@
 // Convolutions, transposed ones too, over maps and over signals of one dimension; plain ones over volumes.
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,18 @@ std::string name_of(const Convolution& conv) {
   return layer_name(conv.weights.parameter);
 }
 
+// PyTorch's exporter makes such names up for constants of its own; convolutions' are those of folded norms.
+// In PyTorch 1 every other keeps the module's ("features.3.weight"); its later exporter keeps all of them.
+std::optional<bool> holds_norm(const Convolution& conv, std::string_view producer) {
+  constexpr std::string_view kMadeUp = "onnx::Conv_";
+  const std::string_view name = conv.weights.parameter;
+  if (conv.bias && name.starts_with(kMadeUp) && name.size() > kMadeUp.size() &&
+      std::ranges::all_of(name.substr(kMadeUp.size()), [](char c) { return c >= '0' && c <= '9'; })) {
+    return true;
+  }
+  return producer.starts_with("pytorch 1.") ? std::optional(false) : std::nullopt;
+}
+
 // A product of two maps of which neither is a gate, which is at most 1.
 bool multiplies_maps(const Layers& graph, Layers::Value value) {
   const auto* const options = options_of<PointwiseOptions>(graph[value]);
@@ -92,7 +105,8 @@ void lower_conv(Lowering& node) {
                             .dilation = in.windows.dilation,
                             .groups = conv.groups,
                             .bias = conv.bias.has_value(),
-                            .gain = multiplies_maps(node.all.graph, in.layer) ? kGainOfProducts : 1};
+                            .gain = multiplies_maps(node.all.graph, in.layer) ? kGainOfProducts : 1,
+                            .holds_norm = holds_norm(conv, node.all.model.producer)};
   const Layers::Value made = node.all.append(name_of(conv), {in.layer}, options);
   // A norm may be folded into a convolution's weights, so that no other can share them.
   if (!node.all.convolved.insert(conv.weights.parameter).second) {

@@ -38,17 +38,20 @@ TEST_P(EagerTermsOfFiles, AreThoseOfTheCalibration) {
   EXPECT_TRUE(terms.unknown.empty());
 }
 
-TEST(EagerTermsOfAFile, TellWhetherBatchNormsMayBeFolded) {
-  const auto may = [](const char* name) {
-    return may_have_folded_norms(
+TEST(EagerTermsOfAFile, TellWhetherBatchNormsAreFolded) {
+  const auto folded = [](const char* name) {
+    return folded_norms(
         import_network(
             std::string(BENCH_TEST_SOURCE_DIR "/tests/kernels/networks/onnx/data/") + name + ".onnx", {})
             .graph);
   };
-  EXPECT_TRUE(may("cspresnet50"));
-  EXPECT_FALSE(may("resnet50_op13bn"));
-  EXPECT_FALSE(may("convnext_tiny")) << "layer norms";
-  EXPECT_FALSE(may("vit_base_patch16_224")) << "layer norms";
+  EXPECT_EQ(folded("cspresnet50"), FoldedNorms::some) << "weights onnx::Conv_531";
+  EXPECT_EQ(folded("tv_mobilenet_v3_large"), FoldedNorms::some);
+  EXPECT_EQ(folded("tv_alexnet"), FoldedNorms::none) << "weights features.3.weight";
+  EXPECT_EQ(folded("light_squeezenet"), FoldedNorms::perhaps) << "of Caffe2, whose names tell nothing";
+  EXPECT_EQ(folded("resnet50_op13bn"), FoldedNorms::none);
+  EXPECT_EQ(folded("convnext_tiny"), FoldedNorms::none) << "layer norms";
+  EXPECT_EQ(folded("vit_base_patch16_224"), FoldedNorms::none) << "layer norms";
 }
 
 // Two blocks, as a network has them and as an exporter leaves them.
@@ -80,6 +83,21 @@ TEST(EagerTermsOfAFile, TrainingIsPlannedWithTheNormsThatAnExporterMayHaveFolded
             eager_terms(blocks(true), {}).peak_bytes_per_sample)
       << "inference runs what the file holds";
   EXPECT_EQ(eager_terms_of_file(blocks(false), {.train = true}).saving.low, built.saving.low);
+}
+
+// Of MobileNetV3's 62 convolutions 46 are followed by a norm; those that squeeze and excite are not.
+TEST(EagerTermsOfAFile, HaveTheNormsThatTheNamesOfWeightsTell) {
+  const kernels::Graph graph =
+      import_network(BENCH_TEST_SOURCE_DIR "/tests/kernels/networks/onnx/data/tv_mobilenet_v3_large.onnx", {})
+          .graph;
+  const NetworkTerms as_it_is = eager_terms(graph, {});
+  const NetworkTerms of_file = eager_terms_of_file(graph, {});
+  EXPECT_TRUE(of_file.norms_put_back);
+  EXPECT_FALSE(of_file.may_lack_norms);
+  constexpr auto kNorm = static_cast<std::size_t>(Traffic::batch_norm);
+  EXPECT_EQ(as_it_is.per_sample.bytes[kNorm], 0);
+  EXPECT_GT(of_file.per_sample.bytes[kNorm], 0);
+  EXPECT_EQ(of_file.per_step.launches - as_it_is.per_step.launches, 46);
 }
 
 INSTANTIATE_TEST_SUITE_P(
