@@ -45,6 +45,7 @@ struct Observed {
   std::string mode = "train";
   TrainingSettings settings;
   bool has_workers = false;
+  bool has_dtype = false;
   bool has_accumulate = false;
 
   std::optional<double> step_s, data_s;

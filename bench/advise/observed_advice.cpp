@@ -114,8 +114,8 @@ void check_peaks(const Observed& observed, Advice& advice) {
         *observed.flops_a_sample * static_cast<double>(observed.settings.batch) / computing;
     double peak = 0;  // PyTorch convolves fp32 in tf32 where a card can
     for (const auto& [dtype, rate] : gpu->flops_per_s) {
-      const bool may_be = name_of(dtype) == observed.settings.dtype || dtype == Dtype::fp32 ||
-                          (dtype == Dtype::tf32 && observed.settings.dtype == "fp32");
+      const bool may_be = !observed.has_dtype || name_of(dtype) == observed.settings.dtype ||
+                          dtype == Dtype::fp32 || (dtype == Dtype::tf32 && observed.settings.dtype == "fp32");
       peak = may_be ? std::max(peak, rate) : peak;
     }
     if (reached > peak) {
@@ -191,8 +191,8 @@ Advice answer(const Observed& observed, const std::optional<StandIn>& stand_in,
   fill_budget(read, advice);
   check_elapsed(observed, advice);
   std::optional<NamedBottleneck> named = advise_host(read, advice);
-  for (const auto& one : {advise_loading(read, advice), advise_memory(observed, advice),
-                          compare_earlier_run(observed, advice)}) {
+  const std::optional<NamedBottleneck> by_cards = compare_earlier_run(observed, advice);
+  for (const auto& one : {advise_loading(read, advice), advise_memory(observed, advice), by_cards}) {
     // What is undecided by one question may be decided by another.
     const bool decides =
         one &&
@@ -203,6 +203,9 @@ Advice answer(const Observed& observed, const std::optional<StandIn>& stand_in,
   if (named) {
     advice.bottleneck = named->bottleneck;
     advice.reason = named->reason;
+    if (by_cards && by_cards->reason != named->reason && named->bottleneck == Bottleneck::undecided) {
+      advice.reason += " " + by_cards->reason;
+    }
   } else if (advice.reason.empty()) {
     advice.reason = "The readings do not tell where a step's time goes.";
   }

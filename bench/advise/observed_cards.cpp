@@ -40,6 +40,12 @@ struct TwoCounts {
 
   double ratio() const { return static_cast<double>(more.count) / static_cast<double>(fewer.count); }
   double efficiency() const { return fewer.step_s / more.step_s; }
+  // Of what the step grew by, what waits for data took; nullopt: not read.
+  std::optional<double> waits() const {
+    return fewer.data_s && more.data_s
+               ? std::optional((*more.data_s - *fewer.data_s) / (more.step_s - fewer.step_s))
+               : std::nullopt;
+  }
   std::string in_words() const {
     return fmt::format(
         "{} cards process {:.2f}× the samples of {} in the same time, {:.0f} % of what they could",
@@ -93,6 +99,8 @@ ReadScaling measured_scaling(const Observed& observed, const TwoCounts& counts, 
           .is_measured = true};
 }
 
+constexpr double kMostlyWaits = 0.7;
+
 // Two step times at the same batch a card give what cards bring.
 std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& advice) {
   const auto counts = two_counts(observed);
@@ -109,17 +117,16 @@ std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& a
   }
   told += fmt::format(": a step takes {} longer ({} with {}, {} with {})", seconds_in_words(longer),
                       seconds_in_words(fewer.step_s), fewer.count, seconds_in_words(more.step_s), more.count);
-  if (!fewer.data_s || !more.data_s) {
+  if (!counts->waits()) {
     advice.missing.emplace_back(
         "data_ms of both runs: whether the loader or the link between the cards takes the "
         "time that a step grew by");
     return NamedBottleneck{Bottleneck::undecided, told + ", by the link, the loader or the host's cores."};
   }
-  constexpr double kMost = 0.7;
   constexpr double kLeast = 0.2;
   constexpr double kFree = 0.8;  // of the cores' time: below it, they do not slow the cards' processes down
-  const double waits = (*more.data_s - *fewer.data_s) / longer;
-  if (waits >= kMost) {
+  const double waits = *counts->waits();
+  if (waits >= kMostlyWaits) {
     return NamedBottleneck{Bottleneck::loader,
                            told +
                                ", most of it waiting for data: the host feeds so many cards more "
@@ -163,6 +170,12 @@ ReadScaling published_scaling(std::int64_t now, std::int64_t cards) {
 
 // Why nothing tells what so many cards bring.
 void ask_for_scaling(const Observed& observed, std::int64_t cards, Advice& advice) {
+  if (const auto counts = two_counts(observed); counts && counts->waits().value_or(0) >= kMostlyWaits) {
+    advice.warnings.push_back(
+        fmt::format("{}, for each waits longer for its data: nothing follows for {} cards. Feed these first.",
+                    counts->in_words(), cards));
+    return;
+  }
   if (const auto counts = two_counts(observed)) {
     advice.warnings.push_back(
         fmt::format("{}: something between them is at fault (NCCL_DEBUG=INFO shows the way they exchange by, "

@@ -96,6 +96,8 @@ std::string timed_in_words(const Observed& observed) {
   return fmt::format("steps as they were read: {}", fmt::join(times, ", "));
 }
 
+constexpr double kFullCores = 0.9;  // of their time
+
 void advise_workers(const ReadStep& read, Advice& advice) {
   const Observed& observed = read.observed;
   const auto faster = faster_workers(observed);
@@ -125,6 +127,12 @@ void advise_workers(const ReadStep& read, Advice& advice) {
               ? fmt::format("; {} each may load as fast", workers_with_cores(observed))
               : ""));
     }
+    return;
+  }
+  if (!faster && observed.host_cpu.value_or(0) >= kFullCores) {
+    advice.warnings.push_back(fmt::format(
+        "The host's cores are {:.0f} % busy: more than {} workers a card would take them from each other.",
+        100 * *observed.host_cpu, now));
     return;
   }
   StepOption then = *found;

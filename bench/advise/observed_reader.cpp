@@ -152,6 +152,7 @@ std::optional<OtherRun> other_run(const Readings& object, const char* key) {
 void read_settings(const Readings& object, Observed& observed) {
   observed.has_accumulate = object.has("accumulate");
   observed.has_workers = object.has("workers");
+  observed.has_dtype = object.has("dtype");
   observed.settings = {.batch = object.count("batch", 0),
                        .accumulate = object.count("accumulate", 1),
                        .workers = object.count("workers", 0),

@@ -223,7 +223,10 @@ ReadLoading::ReadLoading(const Observed& observed)
     facts_.counts.clear();
     std::ranges::transform(timed_, std::back_inserter(facts_.counts), &TimedRun::count);
   } else if (accumulation_s(observed) && tell_of_more_workers(observed)) {
-    const std::int64_t most = std::max(now.workers, std::min(kMostWorkers, 2 * cores + 2));
+    std::int64_t most = std::max(now.workers, std::min(kMostWorkers, 2 * cores + 2));
+    if (law) {  // counts that were timed tell little far beyond them
+      most = std::min(most, std::max(now.workers, 2 * timed_.back().count));
+    }
     facts_.counts.resize(static_cast<std::size_t>(most - now.workers) + 1);
     std::iota(facts_.counts.begin(), facts_.counts.end(), now.workers);
   }

@@ -517,5 +517,47 @@ TEST(Observed, AMemoryLineBelowZeroIsNamed) {
   expect_words(advice.contradictions);
 }
 
+TEST(Observed, ADtypeThatWasNotReadMayBeTheFastest) {
+  const std::string readings = R"({"step_ms": 50, "batch": 64, "device": "t4", "gflop_a_sample": )";
+  EXPECT_THAT(advice_of(readings + "25}").contradictions, ::testing::IsEmpty()) << "32 of 65 TFLOP/s in fp16";
+  EXPECT_EQ(advice_of(readings + R"(25, "dtype": "fp32"})").contradictions.size(), 1U);
+  EXPECT_EQ(advice_of(readings + "60}").contradictions.size(), 1U);
+}
+
+// Two cards wait for all that their step is longer by.
+TEST(Observed, CardsThatWaitForDataAreNotToldToMendTheirLink) {
+  const Advice advice = advice_of(
+      R"({"step_ms": 300, "data_ms": 250, "workers": 4, "cards": 2, "batch": 8,
+          "earlier_run": {"cards": 1, "step_ms": 150, "data_ms": 100}, "proposed": {"cards": 4}})");
+  EXPECT_EQ(advice.bottleneck, Bottleneck::loader);
+  expect_words(advice.warnings);
+}
+
+TEST(Observed, AShortWaitLeavesWhatTwoCountsOfCardsTell) {
+  const Advice advice = advice_of(
+      R"({"step_ms": 300, "data_ms": 5, "workers": 4, "cards": 2, "batch": 8,
+          "earlier_run": {"cards": 1, "step_ms": 240, "data_ms": 5}})");
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  expect_words(advice.reason);
+}
+
+TEST(Observed, NoFurtherWorkersAreAdvisedOnFullCores) {
+  const std::string readings = R"({"step_ms": 500, "data_ms": 120, "batch": 8, "workers": 4, "cards": 4,
+                                   "host_cores": 64, "host_system_percent": 5, "host_cpu_percent": )";
+  const Advice full = advice_of(readings + "97}");
+  EXPECT_THAT(full.changes, ::testing::IsEmpty());
+  expect_words(full.warnings);
+  EXPECT_THAT(advice_of(readings + "30}").changes, ::testing::SizeIs(1));
+}
+
+// 200 ms + 800 ms / workers: 8 more of them would come from two counts alone.
+TEST(Observed, ALawOfTwoCountsReachesToTwiceTheLarger) {
+  const Advice advice = advice_of(
+      R"({"step_ms": 300, "data_ms": 250, "batch": 8, "workers": 8, "host_cores": 256,
+          "earlier_run": {"workers": 4, "step_ms": 400, "data_ms": 350}})");
+  ASSERT_FALSE(advice.changes.empty());
+  EXPECT_LE(advice.changes.front().after.workers, 16);
+}
+
 }  // namespace
 }  // namespace bench
