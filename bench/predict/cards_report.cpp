@@ -132,13 +132,15 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
       best.cards * best.batch, best.cards));
+  constexpr double kGibi = 1 << 30;
+  const Interval& bytes = best.peak80;
   lines.push_back(
-      best.peak80.high > 0
+      bytes.high > 0
           ? fmt::format(
-                "A card holds {} ({} to {}), with the copy of its gradients that DistributedDataParallel "
-                "exchanges; --verbose plans what sharing out frees.",
-                format_bytes(best.peak), format_bytes(std::llround(best.peak80.low)),
-                format_bytes(std::llround(best.peak80.high)))
+                "A card holds {} GiB, with the copy of its gradients that DistributedDataParallel sends; "
+                "--verbose plans what sharing out frees.",
+                with_interval80(static_cast<double>(best.peak) / kGibi,
+                                {bytes.low / kGibi, bytes.high / kGibi}))
           : fmt::format("A card holds {}, as one alone; --verbose plans what sharing out frees.",
                         format_bytes(best.peak)));
   return lines;

@@ -54,7 +54,7 @@ TEST(EvaluatedCards, AreTheSameDeviceSeveralTimes) {
   EXPECT_NEAR(two.interval->low, 16e9 / both.high, 1e-6) << "of the card, the link and the factor";
   EXPECT_LT(two.interval->low, 16e9 / step.step80_ns.high);
   EXPECT_GT(two.interval->low, 16e9 / (step.step80_ns.high * 1.2)) << "independent";
-  EXPECT_EQ(two.bytes, 500) << "of each card";
+  EXPECT_EQ(two.bytes, 400'000'500) << "of each card, with the buckets of its gradients";
   EXPECT_EQ(two.batch, 8);
 }
 
