@@ -7,7 +7,8 @@
 #   gate.sh compare BASE NEW    compares the runs of two folders; writes comment.md and junit.xml to NEW
 #   gate.sh ab BASE_PROGRAM DIR measures two builds in turn, and compares; comment.md in DIR
 #
-# compare and ab end with bench's exit code: 0 no regression, 1 a regression, 3 inconclusive, 4 not comparable.
+# compare and ab end with bench's exit code: 0 no regression, 1 a regression, 3 inconclusive, 4 not comparable. Where there is no
+# folder BASE yet, compare ends with 4, or, with NO_BASELINE=pass, says so and ends with 0.
 # $BENCH is the program: else the one next to this script, else build/release/bench.
 set -eu
 
@@ -52,6 +53,12 @@ measure() {
 
 # Each format reads the files again, which takes a second; the last one's exit code is the gate's.
 compare() {
+  if [ ! -e "$1" ] && [ "${NO_BASELINE:-}" = pass ]; then
+    why="There is no baseline yet, so nothing was compared: the next run of the default branch measures it."
+    printf '### bench compare: no baseline yet\n\n%s\n' "$why" >"$2/comment.md"
+    echo "${GITHUB_ACTIONS:+::notice::}$why"
+    return 0
+  fi
   for folder in "$1" "$2"; do
     ls "$folder"/run-*/*.json >/dev/null 2>&1 || {
       echo "gate.sh: $folder holds no runs; measure first: gate.sh measure $folder" >&2
