@@ -94,8 +94,7 @@ Page prediction_method() {
   page.sentences("Memory of training", formulas_below(document, "Memory of training"));
   page.say(
       "How far it errs on chips that the fit has not seen: mean over a card's rows, then over cards (the "
-      "best "
-      "and the worst card). docs/predict-model.md explains each row.");
+      "best and the worst card). docs/predict-model.md explains each row.");
   page.table(table_below(document, "How far it errs", {0, 1, 3, 4}));
   return page;
 }

@@ -18,6 +18,7 @@ if HAS_NUMPY:
 
     import calibrate
     import compiled
+    import evaluate
     import evidence
     import features
     import fit
@@ -288,6 +289,28 @@ class Shipped(unittest.TestCase):
     def test_tables_of_numbers_are_written_on_a_line(self):
         text = calibrate.written({"a": {"b": {"c": 1, "d": [1, 2]}}})
         self.assertEqual(json.loads(text), {"a": {"b": {"c": 1, "d": [1, 2]}}})
+
+
+@unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
+class Goals(unittest.TestCase):
+    def test_a_figure_beyond_its_bound_misses(self):
+        self.assertTrue(evaluate.misses("27.7 % (10 to 52)", "≤ 18 %"))
+        self.assertFalse(evaluate.misses("12.9 % (11 to 46)", "≤ 18 %"))
+        self.assertTrue(evaluate.misses("91 / 72 %; ±23 %", "75–90 / ≥ 60 %; ≤ 30 %"))
+        self.assertTrue(evaluate.misses("89 / 38 %; ±25 %", "75–90 / ≥ 60 %; ≤ 30 %"))
+        self.assertFalse(evaluate.misses("89 / 72 %; ±25 %", "75–90 / ≥ 60 %; ≤ 30 %"))
+        self.assertFalse(evaluate.misses("88 / 0.7 / 11 %", "≥ 85 % in, ≤ 2 % above"))
+        self.assertTrue(evaluate.misses("3 of 4", "all"))
+        self.assertFalse(evaluate.misses("58.5 %", "for comparison"))
+
+    def test_the_page_says_which_goals_are_missed(self):
+        page = (SOURCE / "docs" / "predict-model.md").read_text()
+        rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| ")]
+        judged = [(value, goal) for _, _, _, value, goal in (row for row in rows if len(row) == 5) if goal[:1] in "≤≥7a"]
+        self.assertGreater(len(judged), 10)
+        for value, goal in judged:
+            bare = goal.removesuffix(", missed")
+            self.assertEqual(goal != bare, evaluate.misses(value, bare), (value, goal))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ mean of the error's size over the rows of a card, then over the cards. Takes a m
 import argparse
 import dataclasses
 import pathlib
+import re
 
 import numpy
 
@@ -289,9 +290,21 @@ def lines_of(folder, modern):
     return lines + [*product_lines(folder, modern), *decision_lines(fits), memory_line(rows, layers)], fits, unseen
 
 
+def misses(value, goal):
+    """Whether a figure lies beyond its bound: both stand in the same order. What is in brackets has none."""
+    figures = [float(one) for one in re.findall(r"\d+(?:\.\d+)?", re.sub(r"\(.*?\)", "", value))]
+    if goal == "all":
+        return figures[0] < figures[1]
+    bounds = re.findall(r"(≤|≥|\d+–)\s*(\d+)", goal)
+    return any(figure < float(bound) if sign == "≥" else
+               figure > float(bound) or (sign != "≤" and figure < float(sign[:-1]))
+               for figure, (sign, bound) in zip(figures, bounds))
+
+
 def table(lines):
     head = ["| what | rows | cards | measured | goal |", "| --- | --- | --- | --- | --- |"]
-    return "\n".join(head + [f"| {line.what} | {line.rows} | {line.cards} | {line.value} | {line.goal} |" for line in lines])
+    return "\n".join(head + [f"| {line.what} | {line.rows} | {line.cards} | {line.value} | {line.goal}"
+                             f"{', missed' if misses(line.value, line.goal) else ''} |" for line in lines])
 
 
 def cards_table(fits):
