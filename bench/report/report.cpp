@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +19,7 @@
 #include "bench/report/sweep_report.h"
 #include "bench/result/finding.h"
 #include "bench/result/fleet.h"
+#include "bench/result/shared_cores.h"
 
 namespace bench::report {
 namespace {
@@ -104,7 +106,8 @@ struct AnsweringFiles {
   }
 };
 
-// By their place among the headlines of their own run, and of one place recommendations first.
+// By their place among the headlines of their own run, and of one place recommendations first. Where the
+// ranks ran comes last.
 void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFiles& answering,
                    Report& report) {
   struct Candidate {
@@ -121,8 +124,8 @@ void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFi
     }
   }
   std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
-    return std::pair(candidate.finding->headline,
-                     !recommends(*candidate.finding, results[candidate.section].document));
+    return std::tuple(candidate.finding->name == kRanksFinding, candidate.finding->headline,
+                      !recommends(*candidate.finding, results[candidate.section].document));
   });
   for (std::size_t i = 0; i < report.stored.size() && report.answer.size() < kHeadlines; ++i) {
     if (!report.stored[i].claim.empty()) {
