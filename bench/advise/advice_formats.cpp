@@ -105,7 +105,8 @@ std::string step_of(const Change& change) {
   if (change.step_ns <= 0) {
     return "step not known";
   }
-  std::string text = (change.at_most ? "step at least " : "step ") + format_duration(change.step_ns);
+  std::string text = fmt::format("{}{} {}", change.after.accumulate > 1 ? "micro-batch" : "step",
+                                 change.at_most ? " at least" : "", format_duration(change.step_ns));
   if (change.step90_ns) {
     text += fmt::format(" ({} to {})", format_duration(change.step90_ns->low),
                         format_duration(change.step90_ns->high));
@@ -119,11 +120,24 @@ std::string bottleneck_line(const Advice& advice) {
              : fmt::format("Bottleneck: {}. {}", name_of(advice.bottleneck), advice.reason);
 }
 
-// Empty where the bottleneck's line tells it: that one part takes all, or so much "of a step of" so long.
+// Whether its reason tells how much of a step it takes.
+bool tells_its_share(Bottleneck bottleneck) {
+  switch (bottleneck) {
+    case Bottleneck::launch:
+    case Bottleneck::vram:
+    case Bottleneck::host_memory:
+    case Bottleneck::swap:
+    case Bottleneck::host:
+      return false;
+    default:
+      return true;
+  }
+}
+
+// Empty where the bottleneck's line tells it: that one part takes all, or which of two takes how much.
 std::string budget_line(const Advice& advice) {
   constexpr std::size_t kTold = 2;  // parts
-  const bool is_told = advice.reason.find("of a step of") != std::string::npos;
-  if (advice.budget.size() < kTold || (advice.budget.size() == kTold && is_told)) {
+  if (advice.budget.size() < kTold || (advice.budget.size() == kTold && tells_its_share(advice.bottleneck))) {
     return "";
   }
   std::vector<std::string> parts;

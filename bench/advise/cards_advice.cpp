@@ -86,7 +86,7 @@ class CardsAdviser {
   }
 
   void compare_points(Advice& advice) const {
-    AdviceTable table{.question = "Do more ranks pay?", .notes = {cards_.findings().cards->claim}};
+    AdviceTable table{.question = "Do more ranks pay?"};
     table.table.rows = {{"ranks", "batch", "step", "samples/s", "times as fast (90 %)", "pays"}};
     for (const Point& one : measured_points(cards_.document())) {
       if (!(step_ns(one) > 0)) {

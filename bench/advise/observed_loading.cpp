@@ -18,7 +18,7 @@ std::string bound_in_words(const Observed& observed) {
   const double high =
       compute > by ? (*observed.step_s - observed.step_rounding_s) / (compute - by) : INFINITY;
   const std::string bound =
-      fmt::format("at most {:.3g}× by hiding all of the wait ({} / {})", *observed.step_s / compute,
+      fmt::format("at most {:.2f}× by hiding all of the wait ({} / {})", *observed.step_s / compute,
                   seconds_in_words(*observed.step_s), seconds_in_words(compute));
   constexpr double kWide = 1.05;
   return high / low < kWide ? bound

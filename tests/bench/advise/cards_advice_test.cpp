@@ -101,7 +101,7 @@ TEST(CardsAdvice, NamesTheCollectiveAndWhatMakesItCount) {
   EXPECT_LT(more->speedup90->high, 1.32);
   expect_words(more->costs);
   expect_words(advice.missing);
-  EXPECT_THAT(advice.tables.front().notes, Contains("2 ranks pay."));
+  EXPECT_TRUE(advice.tables.front().notes.empty());  // its rows answer
 }
 
 TEST(CardsAdvice, AccumulationIsNotProposedWhereNoiseHidesWhatLimits) {

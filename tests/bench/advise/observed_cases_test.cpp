@@ -2,6 +2,7 @@
 #include <cmath>
 #include <sstream>
 #include <stdexcept>
+#include <string>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
@@ -154,6 +155,26 @@ TEST(CaseE, LayersSplitAgainstCopies) {
                     Contains(ElementsAre("a copy on each", "12.7 min", "15.24 GiB", "0 %"))));
   EXPECT_DOUBLE_EQ(advice.changes.at(0).speedup, 4);
   EXPECT_NEAR(advice.changes.at(1).speedup, 1220 / (1 + 1219 * 4.34 / 15.24), 0.01);
+}
+
+// Whatever words the reason has.
+TEST(Observed, APageSplitsTheStepWhereItsBottleneckDoesNot) {
+  Advice advice;
+  advice.reason = "2.10 GiB of a step of bytes lie in swap.";
+  advice.step_ns = 4e8;
+  advice.budget = {{"computing", 3e8}, {"waiting for data", 1e8}};
+  const auto splits = [&](Bottleneck bottleneck) {
+    advice.bottleneck = bottleneck;
+    return page_text(advice_page(advice), 100)
+               .find("A step of 400 ms: computing 300 ms (75 %), waiting for data 100 ms (25 %).") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(splits(Bottleneck::swap));
+  EXPECT_FALSE(splits(Bottleneck::loader));
+  advice.reason = "Data is late.";
+  EXPECT_FALSE(splits(Bottleneck::loader));
+  advice.budget.push_back({"copying", 1e6});
+  EXPECT_NE(page_text(advice_page(advice), 100).find("copying 1.00 ms"), std::string::npos);
 }
 
 TEST(Observed, EveryFormatFitsAndIsSound) {
