@@ -220,10 +220,11 @@ std::string as_github(const Judgement& judgement, bool verbose) {
   const char* const kind = judgement.code == ExitCode::regression ? "error"
                            : judgement.settled()                  ? "notice"
                                                                   : "warning";
-  std::string whole = subject_in_words(judgement) + ".";
+  std::string whole;
   for (const std::string& line : headlines(judgement)) {
-    whole += fmt::format(" {}.", line);
+    whole += line + ". ";
   }
+  whole += subject_in_words(judgement) + ".";
   for (const std::string& note : judgement.notes) {
     text += command("notice", "bench compare", note);
   }

@@ -144,9 +144,9 @@ Page page_of(const Judgement& judgement, std::string title, const Extent& extent
   const PointNames names(judgement, extent.name);
   const std::string subject = subject_in_words(judgement);
   Page page{.title = std::move(title)};
-  page.say(page.title == subject ? "" : subject);
   const std::vector<std::string> lines = headlines(judgement);
   page.answer(lines, {});
+  page.say(page.title == subject ? "" : subject);
   TextTable table{.rows = {{"verdict", "point", "of", "change", "base → new", "samples/s", "machines"}}};
   const std::size_t rows = std::min(extent.rows, judgement.points.size());
   std::vector<const MetricChange*> shown;

@@ -169,10 +169,11 @@ EvaluatedDevice fleet_device(const Pool& machines, const std::string& path) {
       }
     }
   }
+  device.machines = static_cast<std::int64_t>(machines.times.machines.size());
   device.caveats.push_back(
       fmt::format("{} machines; the figures are the median machine's, their intervals reach from the slowest "
                   "machine to the fastest",
-                  machines.times.machines.size()));
+                  device.machines));
   std::ranges::move(machines.times.outliers_in_words(), std::back_inserter(device.caveats));
   return device;
 }

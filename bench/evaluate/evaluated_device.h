@@ -20,9 +20,10 @@ struct EvaluatedDevice {
   std::string label;  // short, and unlike the others': "t4"
   std::string name;   // as its maker calls it
   bool predicted = false;
-  std::int64_t cards = 1;  // of it that train together: see evaluated_cards.h
-  std::string link{};      // that joins them, its name; empty: one card
-  std::string machine{};   // that measured it, of several the median one; empty: not known, or predicted
+  std::int64_t cards = 1;     // of it that train together: see evaluated_cards.h
+  std::string link{};         // that joins them, its name; empty: one card
+  std::int64_t machines = 0;  // of a fleet, whose intervals reach from the slowest to the fastest; 0: none
+  std::string machine{};      // that measured it, of several the median one; empty: not known, or predicted
   bool is_cpu = false;
   std::string framework;                    // that the time is of: "pytorch"; "bench" where it was measured
   std::vector<std::string> keys;            // other words for it: its id and names

@@ -126,6 +126,7 @@ void members(auto& io, Of<WrittenDevice> auto& written) {
   io.maybe("predicted", device.predicted);
   io("framework", device.framework);
   io("usable_bytes", device.usable_bytes);
+  io.unless_empty("machines", device.machines);
   io.maybe("files", device.files);
   io.maybe("caveats", device.caveats);
   io("curves", written.curves);

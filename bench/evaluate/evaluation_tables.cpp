@@ -17,7 +17,9 @@ namespace {
 
 std::string level_of(const Evaluation& evaluation) {
   const auto is_predicted = [](const EvaluatedDevice& device) { return device.predicted; };
-  return std::ranges::all_of(evaluation.devices, is_predicted)
+  const auto fleets = std::ranges::count_if(evaluation.devices, &EvaluatedDevice::machines);
+  return fleets > 0 ? (fleets == std::ssize(evaluation.devices) ? "slowest–fastest" : "interval")
+         : std::ranges::all_of(evaluation.devices, is_predicted)
              ? std::string(level_in_words(Origin::predicted))
          : std::ranges::none_of(evaluation.devices, is_predicted)
              ? std::string(level_in_words(Origin::measured))
@@ -224,11 +226,11 @@ std::vector<TextTable> tables_at_saturation(const Evaluation& evaluation) {
 
 Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};
+  const std::vector<std::string> claims = claims_of(evaluation, verbose);
+  page.answer(claims, {.is_shown = verbose, .left_out = evaluation.answers.size() - claims.size()});
   for (const std::string& sentence : evaluation.left_out) {
     page.say(sentence, Tone::warning);
   }
-  const std::vector<std::string> claims = claims_of(evaluation, verbose);
-  page.answer(claims, {.is_shown = verbose, .left_out = evaluation.answers.size() - claims.size()});
   std::vector<TextTable> tables = tables_at_saturation(evaluation);
   const std::vector<std::string> costs = cost_notes(evaluation);
   std::string& below = tables.front().below;

@@ -95,15 +95,14 @@ std::string cost_in_words(const Evaluation& evaluation, const DeviceJob& job) {
   return amount_in_words(*job.cost, evaluation.prices.currency);
 }
 
-// "$530 (480 to 590), at most $249 of it for energy".
+// "$530 (480 to 590), ≤ $249 of it energy,".
 std::string whole_cost_in_words(const Evaluation& evaluation, const DeviceJob& job) {
   const EvaluatedRow& row = evaluation.rows[job.row];
   const bool has_bound = !row.price->is_hire && evaluation.prices.kwh && job.kwh && !row.power_measured;
   return cost_in_words(evaluation, job) +
-         (has_bound
-              ? fmt::format(", at most {} of it for energy",
-                            amount_in_words(*job.kwh * *evaluation.prices.kwh, evaluation.prices.currency))
-              : "");
+         (has_bound ? fmt::format(", ≤ {} of it energy,", amount_in_words(*job.kwh * *evaluation.prices.kwh,
+                                                                         evaluation.prices.currency))
+                    : "");
 }
 
 // "hiring t4, $40 for 114 hours".
@@ -139,11 +138,11 @@ std::string other_way(const Evaluation& evaluation, const std::vector<DeviceJob>
   const std::string& label = label_of_job(evaluation, *bought);
   if (leaders == 1 && bought == jobs.begin()) {
     return fmt::format("; hiring {} costs {}; {}", label_of_job(evaluation, *hired),
-                       cost_in_words(evaluation, *hired), break_even_in_words(of, "it"));
+                       cost_in_words(evaluation, *hired), break_even_in_words(of, ""));
   }
   const bool is_named = bought - jobs.begin() < static_cast<std::ptrdiff_t>(leaders);
   return "; " + break_even_in_words(
-                    of, is_named && leaders == 2 ? "it"
+                    of, is_named && leaders == 2 ? ""
                         : is_named               ? label
                                    : fmt::format("{} at {}", label, cost_in_words(evaluation, *bought)));
 }
@@ -240,16 +239,16 @@ std::vector<BreakEven> break_evens_of(const Evaluation& evaluation) {
 }
 
 std::string break_even_in_words(const BreakEven& of, const std::string& bought) {
+  const std::string buying = bought.empty() ? "buying" : "buying " + bought;
   if (std::isinf(of.hours.ci95 ? of.hours.ci95->low : of.hours.value)) {
-    return fmt::format("buying {} never pays: its energy costs more than the hire", bought);
+    return buying + " never pays: its energy costs more than the hire";
   }
   if (of.hours.ci95 && std::isinf(of.hours.ci95->high)) {
     const double low = of.hours.ci95->low;
-    return fmt::format("buying {} pays from {} hours of use at the earliest, if ever", bought,
+    return fmt::format("{} pays from {} hours of use at the earliest, if ever", buying,
                        digits80(low, {low / 2, 2 * low}));
   }
-  return fmt::format("buying {} pays from {} hours of use", bought,
-                     plus_minus(of.hours.value, of.hours.ci95));
+  return fmt::format("{} pays from {} hours of use", buying, plus_minus(of.hours.value, of.hours.ci95));
 }
 
 std::string job_in_words(const Evaluation& evaluation) {
@@ -273,8 +272,8 @@ std::string job_in_words(const Evaluation& evaluation) {
   }
   if (leaders == 1) {
     const bool hire = is_hired(evaluation, best);
-    return fmt::format("For this job {} {}: {}{}{}{}", hire ? "hire" : "buy", label_of_job(evaluation, best),
-                       whole_cost_in_words(evaluation, best), hire ? " for " : ", and the job takes ",
+    return fmt::format("For this job {} {}: {} for {}{}", hire ? "hire" : "buy",
+                       label_of_job(evaluation, best), whole_cost_in_words(evaluation, best),
                        hours_in_words(best), rest);
   }
   std::vector<std::string> ways;

@@ -68,6 +68,7 @@ void Page::answer(List findings, Rest rest) {
     findings.below =
         fmt::format("{} more finding{} ({}).", rest.left_out, rest.left_out == 1 ? "" : "s", rest.shown_by);
   }
+  findings.is_answer = true;
   findings.items.empty() ? say(std::move(findings.below)) : list(std::move(findings));
 }
 

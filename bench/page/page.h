@@ -72,6 +72,7 @@ struct List {
   bool folded = false;    // what few readers need: folded up, if the format can
   bool numbered = false;  // the order tells how much they weigh
   std::string below{};    // a line under the items
+  bool is_answer = false;
 };
 
 // Names and texts, in this order.
@@ -90,7 +91,7 @@ struct Figure {
 using Block = std::variant<Paragraph, Warnings, List, FactList, TextTable, MoreTables, Figure>;
 
 struct Page {
-  std::string title{};  // empty: none, in text
+  std::string title{};  // empty: none, in text; a terminal shows an answer above it
   std::vector<Block> blocks{};
   std::vector<Page> sections{};
   std::string id{};  // that links to it name

@@ -1,6 +1,10 @@
 // A page for a terminal.
 #include <algorithm>
 #include <limits>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -105,20 +109,44 @@ struct TextWriter {
 
 }  // namespace
 
+namespace {
+
+bool is_paragraph(const Block& block) {
+  return std::holds_alternative<Paragraph>(block) || std::holds_alternative<Warnings>(block);
+}
+
+// Findings or the sentences in their place, which a reader looks for on the first line: the title stands
+// below.
+bool is_answer(const Block& block) {
+  const auto* const paragraph = std::get_if<Paragraph>(&block);
+  const auto* const list = std::get_if<List>(&block);
+  return (paragraph != nullptr && paragraph->tone == Tone::answer) || (list != nullptr && list->is_answer);
+}
+
+}  // namespace
+
 std::string page_text(const Page& page, std::size_t width) {
   const TextWriter writer{width, page.has_marks()};
-  std::string text = page.title.empty() ? "" : wrap(safe(page.title), width, 2);
+  std::vector<Block> blocks = page.blocks;
+  std::string text;
+  if (!blocks.empty() && !page.title.empty() && is_answer(blocks.front())) {
+    const auto below = std::ranges::find_if_not(blocks.begin() + 1, blocks.end(), [&](const Block& block) {
+      return is_paragraph(blocks.front()) && is_paragraph(block);
+    });
+    blocks.insert(below, Paragraph{.text = page.title});
+  } else if (!page.title.empty()) {
+    text = wrap(safe(page.title), width, 2);
+  }
   bool after_paragraph = false;
-  for (const Block& block : page.blocks) {
+  for (const Block& block : blocks) {
     const std::string written = std::visit(writer, block);
     if (written.empty()) {
       continue;
     }
-    const bool is_paragraph =
-        std::holds_alternative<Paragraph>(block) || std::holds_alternative<Warnings>(block);
-    const bool follows = (after_paragraph && is_paragraph) || std::holds_alternative<MoreTables>(block);
+    const bool follows =
+        (after_paragraph && is_paragraph(block)) || std::holds_alternative<MoreTables>(block);
     text += (text.empty() || follows ? "" : "\n") + written;
-    after_paragraph = is_paragraph;
+    after_paragraph = is_paragraph(block);
   }
   for (const Page& section : page.sections) {
     text += "\n" + page_text(section, width);

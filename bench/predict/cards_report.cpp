@@ -89,8 +89,11 @@ std::string rate80(const CardsStep& step) {
 }
 
 std::string subject(const CardsPrediction& prediction) {
-  return fmt::format("Training {} on several {}, predicted from one; intervals hold {} of measured steps",
-                     prediction.workload, prediction.device, level_in_words(Origin::predicted));
+  return fmt::format("Training {} on several {}, predicted from one; intervals {}", prediction.workload,
+                     prediction.device,
+                     prediction.machines.empty()
+                         ? fmt::format("hold {} of measured steps", level_in_words(Origin::predicted))
+                         : "reach from the slowest machine to the fastest");
 }
 
 // The most cards of the fastest series.
@@ -98,7 +101,24 @@ const CardsStep& best_of(const CardsPrediction& prediction) {
   return *std::ranges::max_element(prediction.steps, {}, &CardsStep::likely_per_s);
 }
 
-std::vector<std::string> findings(const CardsPrediction& prediction) {
+// What a step loses to gradients, and what else it loses.
+std::string gradients_in_words(const CardsPrediction& prediction, const CardsStep& best) {
+  const std::string step = best.at_least ? "" : " of a step of " + part80(best, best.step_ns);
+  const std::string lost =
+      prediction.overlap
+          ? fmt::format("Gradients cost {}{} [larger batch, accumulation]", part80(best, best.exposed_ns()),
+                        step)
+          : fmt::format("Gradients cost {}{}: on the CPU nothing of it hides behind the backward pass",
+                        part80(best, best.exposed_ns()), step);
+  return best.at_least || best.loss80 == Interval{1, 1}
+             ? lost + "."
+             : fmt::format(
+                   "{}; host, loader and framework make it {:.2f} ({:.2f} to {:.2f}) times as long as "
+                   "simulated.",
+                   lost, best.step_ns / best.replay.step_ns, best.loss80.low, best.loss80.high);
+}
+
+std::vector<std::string> findings(const CardsPrediction& prediction, bool verbose) {
   const CardsStep& best = best_of(prediction);
   std::vector<std::string> lines;
   if (best.cards == 1) {
@@ -110,39 +130,21 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
       fmt::format("{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.",
                   best.cards, best.batch, best.dtype, rate80(best), digits(best.speedup()),
                   best.at_least ? format_percent(best.efficiency().value) : efficiency80(best, kTo)));
-  const ReplayedStep& replay = best.replay;
-  constexpr double kHidden = 0.01;  // of the step
-  lines.push_back(
-      replay.exposed_ns < kHidden * best.step_ns
-          ? fmt::format(
-                "Adding up {} of gradients takes {}{}; what is lost is lost in the host, the loader and "
-                "the framework.",
-                format_bytes(replay.bytes), part80(best, replay.all_reduce_ns),
-                prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
-      : prediction.overlap
-          ? fmt::format(
-                "Gradients make a step of {} longer by {}: it waits for them, and its backward pass is "
-                "slower while they are added up; a larger batch or accumulation hides more of them.",
-                part80(best, best.step_ns), part80(best, best.exposed_ns()))
-          : fmt::format("A step waits {}{} for gradients: on the CPU nothing of it hides behind the backward "
-                        "pass.",
-                        part80(best, best.exposed_ns()),
-                        best.at_least ? "" : " of " + part80(best, best.step_ns)));
+  lines.push_back(gradients_in_words(prediction, best));
   lines.push_back(fmt::format(
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
       best.cards * best.batch, best.cards));
   constexpr double kGibi = 1 << 30;
   const Interval& bytes = best.peak80;
-  lines.push_back(
+  const std::string holds =
       bytes.high > 0
-          ? fmt::format(
-                "A card holds {} GiB, with the copy of its gradients that DistributedDataParallel sends; "
-                "--verbose plans what sharing out frees.",
-                with_interval80(static_cast<double>(best.peak) / kGibi,
-                                {bytes.low / kGibi, bytes.high / kGibi}))
-          : fmt::format("A card holds {}, as one alone; --verbose plans what sharing out frees.",
-                        format_bytes(best.peak)));
+          ? fmt::format("{} GiB, with the copy of its gradients that DistributedDataParallel sends",
+                        with_interval80(static_cast<double>(best.peak) / kGibi,
+                                        {bytes.low / kGibi, bytes.high / kGibi}))
+          : format_bytes(best.peak) + ", as one alone";
+  lines.push_back(fmt::format("A card holds {}; {} plans what sharing out frees.", holds,
+                              verbose ? "the last table" : "--verbose"));
   return lines;
 }
 
@@ -221,9 +223,9 @@ bool is_measured(const CardsPrediction& prediction, const CardsStep& step) {
 }
 
 TextTable table(const CardsPrediction& prediction) {
-  TextTable table{
-      .title = "",
-      .rows = {{"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}}};
+  TextTable table{.title = "",
+                  .rows = {{"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce",
+                            "gradients cost"}}};
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
     table.rows.push_back({step.cards, step.dtype, step.batch, step80(step), Cell::figure(rate(step)),
@@ -274,7 +276,7 @@ void write_step(JsonWriter& io, const CardsStep& step, bool is_measured) {
 
 Page cards_page(const CardsPrediction& prediction, bool verbose) {
   Page page{.title = subject(prediction)};
-  page.answer(findings(prediction), {.shown_by = "--format json"});
+  page.answer(findings(prediction, verbose), {.shown_by = "--format json"});
   std::vector<TextTable> tables{table(prediction)};
   if (const CardsStep& best = best_of(prediction); best.cards > 1) {
     tables.push_back(sharing_table(best));

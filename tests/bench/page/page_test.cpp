@@ -42,8 +42,7 @@ Page sectioned_page() {
 
 TEST(Page, AsText) {
   EXPECT_EQ(page_text(sample_page(), 80),
-            "net on a card\n\n"
-            "Yes: up to batch 37.\nA step of 12 ms.\n\n"
+            "Yes: up to batch 37.\nA step of 12 ms.\nnet on a card\n\n"
             "* workers 0 → 2\n  costs: memory\n* pin\n\n"
             "By batch\nbatch  what\n    1  a\n   16  b\n\n"
             "A note.\n");
