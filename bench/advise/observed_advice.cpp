@@ -191,8 +191,10 @@ Advice answer(const Observed& observed, const std::optional<StandIn>& stand_in,
   fill_budget(read, advice);
   check_elapsed(observed, advice);
   std::optional<NamedBottleneck> named = advise_host(read, advice);
+  const std::optional<NamedBottleneck> by_loading = advise_loading(read, advice);
+  const std::optional<NamedBottleneck> by_memory = advise_memory(observed, advice);
   const std::optional<NamedBottleneck> by_cards = compare_earlier_run(observed, advice);
-  for (const auto& one : {advise_loading(read, advice), advise_memory(observed, advice), by_cards}) {
+  for (const auto& one : {by_loading, by_memory, by_cards}) {
     // What is undecided by one question may be decided by another.
     const bool decides =
         one &&
