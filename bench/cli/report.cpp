@@ -137,7 +137,8 @@ std::optional<Warning> lateness_of(const ResultDocument& document, double took_n
       .text = fmt::format("the run took {}, as {} ({})", format_duration(took_ns),
                           is_busy ? "other processes used the CPU" : "preparing its points takes that long",
                           asked),
-      .brief = fmt::format("took {} ({})", format_duration(took_ns), asked)};
+      .brief = fmt::format("took {}{} ({})", format_duration(took_ns),
+                           is_busy ? ", the machine was busy" : "", asked)};
 }
 
 std::vector<Warning> warnings_of(const ResultDocument& document, const std::optional<Warning>& late) {

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -106,15 +108,20 @@ std::string device_in_words(const DeviceInfo& device) {
   return device.kind == "cpu" ? "this CPU" : device.id;
 }
 
-// Up to two with about so much memory; an example where there are none.
+// Up to two cards with about so much memory, the newest chips; an example where there are none.
 std::vector<std::string> gpus_of(std::int64_t bytes) {
   constexpr double kAlike = 1.1;
-  std::vector<std::string> ids;
+  std::vector<const Gpu*> alike;
   for (const Gpu& gpu : gpu_catalogue().all()) {
     const double ratio = static_cast<double>(gpu.memory_bytes) / static_cast<double>(bytes);
-    if (ids.size() < 2 && ratio >= 1 / kAlike && ratio <= kAlike) {
-      ids.push_back(gpu.id);
+    if (gpu.bus && ratio >= 1 / kAlike && ratio <= kAlike) {
+      alike.push_back(&gpu);
     }
+  }
+  std::ranges::stable_sort(alike, std::greater<>(), &Gpu::compute_capability);
+  std::vector<std::string> ids;
+  for (const Gpu* const gpu : alike | std::views::take(2)) {
+    ids.push_back(gpu->id);
   }
   return ids.empty() ? std::vector<std::string>{"rtx3070"} : ids;
 }

@@ -165,7 +165,8 @@ Finding only_batch(const BatchSeries& series, Finding finding) {
   const CurvePoint& point = series.timed.front();
   finding.evidence = {point.name()};
   const std::string reason =
-      series.ran_out_of_time  ? fmt::format("no second batch was measured [{}]", give_time())
+      series.ran_out_of_time  ? fmt::format("no second batch was measured{} [{}]",
+                                           point.contended ? ", as the machine was busy" : "", give_time())
       : series.smallest_oom   ? fmt::format("batch {} does not fit", *series.smallest_oom)
       : series.is_predicted() ? "no second batch was predicted"
                               : fmt::format("no second batch was measured [{}]", measure_larger());
