@@ -101,7 +101,7 @@ std::string whole_cost_in_words(const Evaluation& evaluation, const DeviceJob& j
   const bool has_bound = !row.price->is_hire && evaluation.prices.kwh && job.kwh && !row.power_measured;
   return cost_in_words(evaluation, job) +
          (has_bound ? fmt::format(", ≤ {} of it energy,", amount_in_words(*job.kwh * *evaluation.prices.kwh,
-                                                                         evaluation.prices.currency))
+                                                                          evaluation.prices.currency))
                     : "");
 }
 

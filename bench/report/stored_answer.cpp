@@ -71,7 +71,8 @@ StoredAnswer comparison_answer(const Field& root) {
   }
   answer.page.title = fmt::format("Comparison: {}: {}", fmt::join(names, ", "), comparison.outcome);
   add_claims(comparison.headlines, comparison.judgement.notes, answer);
-  TextTable table{.title = "Points that are not surely the same", .rows = {{"point", "metric", "verdict", "new over base"}}};
+  TextTable table{.title = "Points that are not surely the same",
+                  .rows = {{"point", "metric", "verdict", "new over base"}}};
   for (const JudgedPoint& point : comparison.points) {
     if (point.changes.empty() && point.verdict != Verdict::same) {
       table.rows.push_back({point.name, "", name_of(point.verdict), ""});
