@@ -97,8 +97,9 @@ bool trainer_waits(const TimedRun& one, const std::vector<TimedRun>& timed) {
 std::optional<std::pair<TimedRun, TimedRun>> workers_that_bring_nothing(const Observed& observed) {
   const std::vector<TimedRun> timed = timed_workers(observed);
   const auto own = std::ranges::find(timed, observed.settings.workers, &TimedRun::count);
-  if (!observed.has_workers || own == timed.end() || !trainer_waits(*own, timed) ||
-      fastest_workers(timed)->step_s < kRunsAsFast * own->step_s) {
+  const auto fastest = fastest_workers(timed);
+  if (!observed.has_workers || own == timed.end() || !fastest || !trainer_waits(*own, timed) ||
+      fastest->step_s < kRunsAsFast * own->step_s) {
     return std::nullopt;
   }
   for (const TimedRun& other : timed) {
