@@ -46,9 +46,9 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
         "its memory is the host's too: less is free, the host's copies take part of its bandwidth, and no "
         "network was measured on such a device");
   } else if (!is_measured_generation(model, setting.dtype)) {
-    caveats.push_back(fmt::format("no network was measured in {} on a card of compute capability {}.{}",
-                                  tensor ? "16 bits" : "fp32", gpu.compute_capability / kTen,
-                                  gpu.compute_capability % kTen));
+    caveats.push_back(fmt::format("compute capability {}.{} has no measured network in {}",
+                                  gpu.compute_capability / kTen, gpu.compute_capability % kTen,
+                                  tensor ? "16 bits" : "fp32"));
   }
   constexpr int kMaxwell = 50;
   if (gpu.compute_capability < kMaxwell) {
@@ -60,9 +60,9 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
                                   in_words(kind.numbers)));
   }
   if (!kind.only_on.empty() && model.evidence().reference == GpuEvidence::Reference::none) {
-    caveats.push_back(fmt::format("{} of networks of {} in {} was measured on {} alone",
-                                  setting.train ? "training" : "inference", in_words(kind.network),
-                                  in_words(kind.numbers), fmt::join(kind.only_on, " and ")));
+    caveats.push_back(fmt::format("measured on {} alone: {} of networks of {} in {}",
+                                  fmt::join(kind.only_on, " and "), setting.train ? "training" : "inference",
+                                  in_words(kind.network), in_words(kind.numbers)));
   }
   if (model.framework() == Framework::pytorch_compiled) {
     caveats.emplace_back("torch.compile was measured on one card; the host's time is not counted");

@@ -161,9 +161,12 @@ std::string prediction_csv(const Prediction& prediction) {
     const Curve& curve = card.curve;
     const LargestBatch& largest = curve.limits;
     const std::string& id = prediction.gpus[card.gpu].id;
+    // Its own engine's memory is not known.
+    const bool knows_memory = curve.points.empty() || curve.points.front().memory.peak > 0;
+    const auto at_most = [&](std::int64_t batch) { return knows_memory ? Cell(batch) : Cell(""); };
     const auto add_without_figures = [&](const Cell& batch, const std::string& problem) {
-      rows.push_back({id, card.dtype, batch, "", "", "", "", "", "", "", "", "", largest.safe, largest.safe,
-                      largest.bound, "", problem});
+      rows.push_back({id, card.dtype, batch, "", "", "", "", "", "", "", "", "", at_most(largest.safe),
+                      at_most(largest.safe), at_most(largest.bound), "", problem});
     };
     if (curve.points.empty()) {
       add_without_figures("", curve.problem);
@@ -176,10 +179,12 @@ std::string prediction_csv(const Prediction& prediction) {
       const Interval memory = batch.memory.peak80;
       const bool has_memory = batch.memory.peak > 0;
       rows.push_back({id, card.dtype, batch.batch, csv_number(batch.per_s), csv_low(rate), csv_high(rate),
-                      ms(batch.step.step_ns), ms(step.low), ms(step.high), batch.memory.peak,
+                      ms(batch.step.step_ns), ms(step.low), ms(step.high),
+                      has_memory ? Cell(batch.memory.peak) : Cell(""),
                       has_memory ? Cell(std::llround(memory.low)) : Cell(),
-                      has_memory ? Cell(std::llround(memory.high)) : Cell(), largest.safe, largest.safe,
-                      largest.bound, i == curve.saturation_index ? "yes" : "no", ""});
+                      has_memory ? Cell(std::llround(memory.high)) : Cell(), at_most(largest.safe),
+                      at_most(largest.safe), at_most(largest.bound),
+                      i == curve.saturation_index ? "yes" : "no", ""});
     }
     for (const std::int64_t batch : curve.beyond) {
       add_without_figures(batch, "out of memory");

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -115,6 +117,13 @@ std::string cut_at_word(std::string_view text, std::size_t width) {
     const bool is_number = word.find_first_not_of("0123456789.") == std::string_view::npos;
     kept = is_number ? kept : std::string(all);
     rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  // At the end of a clause, or before a bracket that stays open, where most of the text stands before it.
+  for (const auto& [begins, ends] : {std::pair("; ", ""), {", ", ""}, {" (", ")"}, {" [", "]"}}) {
+    const std::size_t at = kept.rfind(begins);
+    const bool is_whole =
+        *ends != '\0' && at != std::string::npos && kept.find(ends, at) != std::string::npos;
+    kept.resize(at != std::string::npos && !is_whole && 2 * at >= kept.size() ? at : kept.size());
   }
   kept.erase(kept.find_last_not_of(" ,;:([") + 1);
   return kept.empty() ? cut(text, width) : kept + "…";

@@ -30,7 +30,7 @@ TEST(Text, CutKeepsCharactersWhole) {
 TEST(Text, CutAtAWordKeepsANumberWithItsUnit) {
   const std::string text = "needs 1007 MiB (predicted), 99 % of it";
   EXPECT_EQ(cut_at_word(text, 38), text);
-  EXPECT_EQ(cut_at_word(text, 37), "needs 1007 MiB (predicted), 99 % of…");
+  EXPECT_EQ(cut_at_word(text, 37), "needs 1007 MiB (predicted)…");
   EXPECT_EQ(cut_at_word(text, 28), "needs 1007 MiB (predicted)…");
   EXPECT_EQ(cut_at_word(text, 15), "needs 1007 MiB…");
   EXPECT_EQ(cut_at_word(text, 14), "needs…");
