@@ -28,8 +28,9 @@ void take_step(CurvePoint& point, const CardsStep& step) {
   point.cards = step;
 }
 
-// PyTorch's DistributedDataParallel copies gradients into buckets, which stay, unless it was given
-// gradient_as_bucket_view=True: in an interval's upper end, and in the likely memory.
+// PyTorch's DistributedDataParallel holds a copy of the gradients in buckets, unless it was given
+// gradient_as_bucket_view=True. So the likely memory and the interval's upper end have the copy, the lower
+// end does not.
 void add_buckets(CurvePoint& point, std::int64_t buckets) {
   point.memory.at_peak[MemoryCategory::other] += buckets;
   point.memory.peak += buckets;
@@ -37,15 +38,15 @@ void add_buckets(CurvePoint& point, std::int64_t buckets) {
   point.bytes += buckets;
 }
 
-// As many samples fewer as the buckets take the memory of; what hardly runs stays.
-void leave_room(LargestBatch& limits, const CurvePoint& point, std::int64_t buckets) {
+// Fewer samples, by the memory that the buckets take. The bounds by the lower end of memory stay.
+void leave_room(Curve& curve, const CurvePoint& point, std::int64_t buckets) {
   const MemoryByCategory& memory = point.memory.at_peak;
   const std::int64_t samples = memory[MemoryCategory::input] + memory[MemoryCategory::activations];
-  if (samples > 0) {
-    const std::int64_t fewer = (buckets * point.batch + samples - 1) / samples;
-    limits.safe = std::max<std::int64_t>(0, limits.safe - fewer);
-    limits.likely = std::max<std::int64_t>(0, limits.likely - fewer);
+  const std::int64_t fewer = samples > 0 ? (buckets * point.batch + samples - 1) / samples : 0;
+  for (std::int64_t LargestBatch::*const limit : {&LargestBatch::safe, &LargestBatch::likely}) {
+    curve.limits.*limit = std::max<std::int64_t>(0, curve.limits.*limit - fewer);
   }
+  curve.largest = curve.limits.safe > 0 ? std::optional(curve.limits.safe) : std::nullopt;
 }
 
 void take_bound(CurvePoint& point) {
@@ -76,8 +77,7 @@ EvaluatedDevice several_cards(const EvaluatedDevice& one, std::int64_t cards, co
       if (point.framework == name_of(Framework::pytorch)) {
         const std::int64_t buckets = point.memory.at_peak[MemoryCategory::gradients];
         if (&point == &curve.points.back()) {
-          leave_room(curve.limits, point, buckets);
-          curve.largest = curve.limits.safe > 0 ? std::optional(curve.limits.safe) : std::nullopt;
+          leave_room(curve, point, buckets);
         }
         add_buckets(point, buckets);
       }

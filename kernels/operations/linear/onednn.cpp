@@ -1,7 +1,7 @@
 // A product with weights and its gradients by oneDNN.
 //
-// Packed weights: its product or its convolution of one pixel, whichever has the better kernels, with bias
-// and activation fused after it.
+// Packed weights: by oneDNN's matmul or by its 1×1 convolution, whichever has the better kernels. Bias and
+// activation are fused.
 //
 // Plain weights: left to itself oneDNN would block them. Over plain ones its two algorithms differ much, so
 // each direction takes the one that measured better on shapes like 16x2048->1000 and 4x25088->4096 (Zen 4,
@@ -203,7 +203,7 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
 
 const Registration<Implementation<Linear>> BENCH_REGISTERED{cpu_implementation<Linear, OnednnLinear>(
     "onednn", 10, [](const Linear& spec, const Device& device) -> std::optional<std::string> {
-      // Its product divides by what is left of a larger count in 32 bits.
+      // oneDNN's matmul cuts larger sizes to 32 bits, and divides by them.
       if (std::max({spec.rows, spec.inner, spec.columns}) > std::int64_t{1} << 31) {
         return "oneDNN's matrix product takes at most 2^31 rows and columns";
       }

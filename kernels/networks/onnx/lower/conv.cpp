@@ -57,8 +57,9 @@ std::string name_of(const Convolution& conv) {
   return layer_name(conv.weights.parameter);
 }
 
-// PyTorch's exporter makes such names up for constants of its own; convolutions' are those of folded norms.
-// In PyTorch 1 every other keeps the module's ("features.3.weight"); its later exporter keeps all of them.
+// PyTorch's exporter invents a name for weights that it computed itself, and a convolution's weights it
+// computes only to fold a norm into them. In PyTorch 1 all other weights keep their module's name
+// ("features.3.weight"). The later exporter keeps every name, so that names tell nothing there.
 std::optional<bool> holds_norm(const Convolution& conv, std::string_view producer) {
   constexpr std::string_view kMadeUp = "onnx::Conv_";
   const std::string_view name = conv.weights.parameter;
